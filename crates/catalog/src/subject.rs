@@ -165,6 +165,7 @@ impl<A: Explain + Hints> Subject for Chosen<A> {
     }
 
     fn simulate(&self, settings: &Settings) -> Result<Outcome, Refusal> {
+        refuse_reports::<A>(!settings.faults.suspicions.is_empty())?;
         simulate(&self.factory, settings)
     }
 
@@ -173,6 +174,7 @@ impl<A: Explain + Hints> Subject for Chosen<A> {
     }
 
     fn system(&self, setting: Setting) -> Result<Messages, Refusal> {
+        refuse_reports::<A>(setting.faults.suspicions > 0)?;
         Messages::new(&self.factory, setting)
     }
 
@@ -203,5 +205,13 @@ impl<A: Explain + Hints> Subject for Chosen<A> {
 
     fn factory(&self) -> &dyn Any {
         &self.factory
+    }
+}
+
+/// Refuses reports of crashes for nodes that take no notice of them: the run would say that they do no harm.
+fn refuse_reports<A: doorway_core::Algorithm>(are_wanted: bool) -> Result<(), Refusal> {
+    match are_wanted && !A::WATCHES_CRASHES {
+        true => Err(Refusal::new("nodes of this algorithm are not told of crashes: leave out --suspect")),
+        false => Ok(()),
     }
 }

@@ -28,7 +28,7 @@ impl<'a> Rated<'a> {
         Self { ratings, failures, overlaps }
     }
 
-    /// Rates the listed quorums of a system, which is [`System::listed`]. The overlaps are those of the quorums of every two
+    /// Rates the listed quorums of a system, which is [`QuorumSystem::listed`](doorway_quorums::QuorumSystem::listed). The overlaps are those of the quorums of every two
     /// nodes, minimal or not.
     pub fn of_listed(
         listed: &'a QuorumSystem,

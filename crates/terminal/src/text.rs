@@ -26,6 +26,13 @@ pub fn wrap(text: &str, width: usize, indent: usize) -> String {
     wrap_from(0, text, width, indent)
 }
 
+/// A prefix that is kept as it is, and after it a text that is wrapped and goes on below its own beginning, `hang` columns further in.
+#[must_use]
+pub fn wrap_after(prefix: &str, text: &str, width: usize, hang: usize) -> String {
+    let column = prefix.chars().count();
+    format!("{prefix}{}", wrap_from(column, text, width, column + hang))
+}
+
 /// The same for a text that begins in a later column, because something stands before it.
 fn wrap_from(begin: usize, text: &str, width: usize, indent: usize) -> String {
     let mut wrapped = String::new();

@@ -4,19 +4,19 @@
 //! distributed resources*, 1976; Budhiraja, Marzullo, Schneider, Toueg: *The primary-backup approach*, 1993). The lowest
 //! node that has not crashed is the primary; all others are clients and backups. The primary writes each REQUEST into its book,
 //! sends the book to every backup (UPDATE), and lets a client in when the client is first in the book and every live backup has
-//! acknowledged its ticket (ACK). So no client is inside whose ticket a backup does not know.
+//! acknowledged its ticket (ACK). So every live backup knows the ticket of the client inside.
 //!
-//! An oracle reports crashes. When the primary has crashed, the next node takes over with its copy of the book, sends it to
-//! the others, and lets the first client in once more; a client that has left meanwhile says so again. Clients send a
-//! REQUEST that is not granted to the new primary, and tickets have the client's number of the request, so that nothing counts
-//! twice. A client that crashes loses its ticket: a section is free when its holder is reported to have crashed.
+//! An oracle reports crashes. When the primary crashes, the next node takes over: it sends its copy of the book to the others
+//! and grants the first ticket again. A client that has already left answers with another RELEASE. A waiting client sends its
+//! REQUEST again to the new primary. A ticket carries the client's request number, so no request counts twice. A client that crashes loses its ticket: a section is free when its holder is reported to have crashed.
 //!
 //! Messages: 3 + 2(N−1) per entry: REQUEST, UPDATE and ACK of each backup, GRANT, RELEASE; 2(N−1) when the primary itself enters.
 //! Delay: 2T as long as tickets are acknowledged while their clients wait; 4T from request to entry in an idle system.
-//! Needs: FIFO channels, and a perfect failure detector if nodes crash. Fair in the order in which requests reach the primary.
+//! Needs: FIFO channels, and a perfect failure detector if nodes crash. Fair in the order in which requests reach the
+//! primary, as long as it does not crash.
 //!
-//! It goes on after any N−1 crashes. It does not survive an oracle that errs: a primary that is inside and wrongly reported
-//! loses its ticket, and the next client enters while it is there. Nodes that cannot tell slow from crashed need majorities
+//! It tolerates N−1 crashes. It does not tolerate a wrong report: if a primary that is inside is reported as crashed, its ticket
+//! is dropped and the next client enters as well. Nodes that cannot tell slow from crashed need majorities
 //! and leases instead. Fences: a holder can crash before it tells any node of its fence, so the ticket carries the fence, and
 //! the backups know it before the holder does.
 

@@ -3,7 +3,7 @@
 use doorway_bank::{Bank, Episode, SectionState, Story, Window};
 use doorway_catalog::Catalog;
 use doorway_core::{Refusal, Ticks};
-use doorway_terminal::text::{counted, prose_width, wrap};
+use doorway_terminal::text::{counted, prose_width, wrap, wrap_after};
 use serde_json::json;
 
 use super::{Arguments, page, real};
@@ -12,6 +12,9 @@ use crate::{Answer, Exit};
 
 /// Options that would ask for several runs.
 const SEVERAL: [&str; 2] = ["runs", "threads"];
+
+/// A longer listing is not read, and each event reads the log from its beginning.
+const MOST_EVENTS: usize = 10_000;
 
 pub(super) fn answer(
     catalog: &Catalog,
@@ -38,6 +41,9 @@ fn window(arguments: &Arguments) -> Result<Window, Refusal> {
         Some(to) if from > to => {
             Err(Refusal::new(format!("--from {from} is later than --to {to}: swap them")))
         }
+        _ if events > MOST_EVENTS => Err(Refusal::new(format!(
+            "--events {events} is more than can be read: at most {MOST_EVENTS}, and --from shows later ones"
+        ))),
         _ if events == 0 => Err(Refusal::new("--events 0 tells nothing: give 1 or more")),
         _ => Ok(Window { from: Ticks(from), to: Ticks(to.unwrap_or(u64::MAX)), most: events }),
     }
@@ -56,18 +62,19 @@ fn listing(catalog: &Catalog, story: &Story) -> Result<String, Refusal> {
 
 /// The step and, below it, the sections.
 fn told(episode: &Episode, width: usize) -> String {
-    let indent = width + 4;
-    let step = format!("{:>width$}  {} {}", episode.time.0, episode.process, episode.did.join("; "));
-    let mut text = wrap(&step, prose_width(), indent) + "\n";
+    let time = format!("{:>width$}  ", episode.time.0);
+    let step = format!("{} {}", episode.process, episode.did.join("; "));
+    let mut text = wrap_after(&time, &step, prose_width(), 2) + "\n";
     for section in &episode.sections {
-        for line in lines(section, &episode.process) {
-            text += &wrap(&format!("{:indent$}{line}", ""), prose_width(), indent + 2);
+        for (bar, line) in ["| ", "|   "].iter().zip(lines(section, &episode.process)) {
+            text += &wrap_after(&format!("{:width$}    {bar}", ""), &line, prose_width(), 2);
             text.push('\n');
         }
     }
     text
 }
 
+/// What is known of a section, and then, if there is any, the state of the process that acts.
 fn lines(section: &SectionState, process: &str) -> Vec<String> {
     let SectionState { section, inside, fence, waiting, state } = section;
     let inside = match (inside.as_slice(), fence) {
@@ -80,22 +87,29 @@ fn lines(section: &SectionState, process: &str) -> Vec<String> {
     };
     let waiting =
         if waiting.is_empty() { String::new() } else { format!("; waiting: {}", waiting.join(", ")) };
-    let mut lines = vec![format!("| {section}: {inside}{waiting}")];
+    let mut lines = vec![format!("{section}: {inside}{waiting}")];
     if !state.is_empty() {
         let fields: Vec<String> = state.iter().map(|(name, value)| format!("{name} {value}")).collect();
-        lines.push(format!("|   {process}: {}", fields.join(", ")));
+        lines.push(format!("{process}: {}", fields.join(", ")));
     }
     lines
 }
 
 fn ending(story: &Story) -> String {
     let mut lines = vec![String::new()];
-    let Window { from, most, .. } = story.window;
+    let Window { from, to, most } = story.window;
     lines.push(match (story.episodes.last(), story.is_cut) {
-        (None, _) => format!("nothing happened from time {from} to the end of the window"),
+        (None, false) => format!("the run ended before time {from}"),
+        (None, true) => format!("nothing happened from time {from} to time {to}"),
         (Some(last), true) if story.episodes.len() >= most => {
             let shown = counted(most as u64, "event");
-            format!("{shown} shown; the run goes on: --events N shows more, --from {} goes on", last.time)
+            // More events than are shown may happen at one time: then the same start would show the same events.
+            let later = if last.time > from {
+                format!(", --from {} continues there", last.time)
+            } else {
+                String::new()
+            };
+            format!("{shown} shown; the run goes on: --events N shows more{later}")
         }
         (Some(_), true) => "the run goes on after the window".to_owned(),
         (Some(_), false) => "the run is over".to_owned(),

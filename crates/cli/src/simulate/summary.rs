@@ -2,7 +2,7 @@
 
 use doorway_catalog::settings::Spec;
 use doorway_core::Ticks;
-use doorway_simulator::{Outcome, Probability, Repetition, Report, Settings, Stall, Summary};
+use doorway_simulator::{Faults, Outcome, Probability, Repetition, Report, Settings, Stall, Summary};
 use doorway_terminal::table;
 use doorway_terminal::text::{channels, counted, decimal, item, prose_width, rate, wrap};
 
@@ -76,6 +76,8 @@ fn faults(settings: &Settings) -> Vec<String> {
     let mut told: Vec<String> = shares.into_iter().flatten().collect();
     told.extend(faults.retransmit.then(|| "retransmit".to_owned()));
     told.extend(faults.crashes.iter().map(|crash| format!("crash {crash}")));
+    let is_usual = faults.detection == Faults::default().detection;
+    told.extend((!faults.crashes.is_empty() && !is_usual).then(|| format!("detection {}", faults.detection)));
     told.extend(faults.suspicions.iter().map(|suspicion| format!("suspect {suspicion}")));
     told.extend(faults.partitions.iter().map(|partition| format!("partition {partition}")));
     told.extend(settings.messages.iter().map(|message| format!("message {message}")));

@@ -202,10 +202,25 @@ fn a_trace_of_a_broken_lock_shows_two_inside() {
 }
 
 #[test]
+fn a_trace_is_laid_out_and_says_how_to_go_on() {
+    let page = prints("bank --trace --events 6");
+    assert!(page.contains("\n44  the auditor wants"), "{page}");
+    assert!(page.contains("\n      | bank: never entered; waiting: the auditor\n"), "{page}");
+    assert!(page.contains("\n      |   the auditor: clock 1"), "{page}");
+    assert!(
+        page.ends_with("6 events shown; the run goes on: --events N shows more, --from 56 continues there\n")
+    );
+    let stuck = prints("bank --trace --events 1 --from 49");
+    assert!(stuck.ends_with("1 event shown; the run goes on: --events N shows more\n"), "{stuck}");
+    assert!(prints("bank --trace --from 99999999").ends_with("the run ended before time 99999999\n"));
+}
+
+#[test]
 fn the_window_of_a_trace_is_checked() {
     for (line, reason) in [
         ("bank --trace --from 5 --to 4", "--from 5 is later than --to 4"),
         ("bank --trace --events 0", "give 1 or more"),
+        ("bank --trace --events 10001", "at most 10000, and --from shows later ones"),
         ("bank --trace --runs 3", "--trace tells one run: leave out --runs"),
         ("bank --trace --kill 1", "--kill is for real processes"),
     ] {

@@ -18,6 +18,8 @@ fn bad_input_is_refused_in_one_sentence() {
         ("simulate lamport --start-inside 9", "there is no node 9"),
         ("simulate lamport --start-inside 0", "nodes count from 1"),
         ("simulate lamport --crash 9@5", "there is no node 9"),
+        ("simulate lamport --suspect 2@5", "are not told of crashes: leave out --suspect"),
+        ("check lamport --suspect 1", "are not told of crashes: leave out --suspect"),
         ("simulate lamport --partition 1,2|9@1..2", "there is no node 9"),
         ("simulate maekawa --nodes 10 --quorum plane", "7 and 13"),
         ("simulate maekawa --quorum circle", "not a quorum system"),

@@ -118,6 +118,18 @@ fn the_messages_of_an_election_are_in_its_trace_and_diagram() {
     assert!(run["messages_per_entry"].as_f64() <= told["messages"]["most"].as_f64());
 }
 
+/// A node that informs another one without asking it is not kept out by its vote.
+#[test]
+fn pairs_that_inform_unasked_nodes_do_not_exclude() {
+    let output = doorway("structure unasked --nodes 3 --json");
+    let told: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let pairs = told["pairs"].as_array().expect("a list");
+    assert!(pairs.iter().any(|pair| pair["exclude"] == false), "{told}");
+    let sound = json("structure four-node --json");
+    let pairs = sound["pairs"].as_array().expect("a list");
+    assert!(!pairs.is_empty() && pairs.iter().all(|pair| pair["exclude"] == true), "{sound}");
+}
+
 #[test]
 fn what_does_not_fit_is_refused_in_one_sentence() {
     assert!(refused("structure nothing").starts_with("there is no structure \"nothing\": lamport, "));

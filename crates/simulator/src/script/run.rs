@@ -201,7 +201,9 @@ impl<A: Explain> ScriptRun<A> {
         self.exists(crashed)?;
         self.exists(to)?;
         if self.simulation.engine.is_crashed(to) || to == crashed {
-            return Err(Trouble::Impossible(format!("node {to} cannot be told of the crash of {crashed}")));
+            return Err(Trouble::Impossible(format!(
+                "node {to} has crashed or is node {crashed} itself, so it gets no report"
+            )));
         }
         self.simulation.engine.report_crash(to, crashed);
         self.simulation.after_step(to);

@@ -4,7 +4,7 @@ use doorway_core::{Cut, Explain, Field, Group, Hints, Invariant, NodeId, NodeSet
 
 use super::{Book, Msg, Replicated, Ticket};
 
-/// Why the primary gives nobody else the section meanwhile.
+/// Why the primary grants no second client.
 pub const INSIDE_HAS_A_TICKET: &str =
     "a primary has the ticket of every client inside that follows it, or knows of its crash";
 /// Why each GRANT has a larger fence than the one before.

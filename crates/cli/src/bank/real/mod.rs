@@ -100,7 +100,9 @@ const LONGEST: u64 = 3_600;
 /// Refuses options that only mean something in real time.
 pub(super) fn check_virtual(typed: &Typed) -> Result<(), Refusal> {
     match REAL.iter().find(|option| typed.has(option)) {
-        Some(option) => Err(Refusal::new(format!("--{option} is for real processes: leave out --simulated"))),
+        Some(option) => Err(Refusal::new(format!(
+            "--{option} is for real processes: it does not go with --simulated or --trace"
+        ))),
         None => Ok(()),
     }
 }
