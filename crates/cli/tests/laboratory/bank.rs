@@ -128,7 +128,7 @@ fn an_algorithm_on_weaker_channels_than_it_needs_is_noted() {
 #[test]
 fn bad_input_is_refused_in_one_sentence() {
     for (words, part) in [
-        ("bank --simulated --kill 1", "--kill is for real processes: leave out --simulated"),
+        ("bank --simulated --kill 1", "--kill is for real processes: it does not go with --simulated"),
         ("bank --simulated --node a", "--node is for real processes"),
         ("bank --simulated --accounts 0", "at least 2, not 0"),
         ("bank --simulated --accounts 1", "at least 2, not 1"),
