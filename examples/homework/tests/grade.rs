@@ -1,6 +1,8 @@
 //! Grades the homework. Work from top to bottom: the first tests are about single blanks, the last ones about all of them.
 
-use doorway_checker::{Fairness, Messages, Property, Runs, Search, Setting, System, Watches, explore};
+use doorway_checker::{
+    Messages, Property, Runs, SchedulerFairness, Search, Setting, System, Watches, explore,
+};
 use doorway_core::{Channels, Input, Members, Node, NodeId, Out, Phase, Sent, Stamp, Start, To};
 use doorway_simulator::{Latency, Load, Settings, Span, simulate};
 use homework::{Msg, RicartAgrawala};
@@ -116,7 +118,7 @@ fn check(requests: &[u32], properties: &[Property]) {
     let mut setting = Setting::new(requests.to_vec(), Channels::Any);
     setting.watches = Watches { fences: true, ..Watches::default() };
     let mut system = Messages::new(&RicartAgrawala::factory(), setting).expect("a small system");
-    let runs = Runs { progress: Some(Some(Fairness::Weak)), ..Runs::default() };
+    let runs = Runs { progress: Some(Some(SchedulerFairness::Weak)), ..Runs::default() };
     let found = explore(&mut system, &Search { runs, ..Search::default() }, &mut |_| ());
     assert!(found.is_complete, "the system is small");
     let wrong = found.violations.iter().find(|violation| properties.contains(&violation.property));

@@ -50,7 +50,7 @@ pub struct LanePlan {
     pub crashes: Vec<Mark>,
     /// Whether it is down at the end.
     pub down: bool,
-    /// Its vote or token, see [`Plan::set_ribbon`].
+    /// Its vote or token, see [`DiagramPlan::set_ribbon`].
     pub ribbon: Vec<RibbonPlan>,
 }
 

@@ -1,7 +1,7 @@
 //! The bakery with the printed loop over positions (E25b).
 //!
-//! As printed, the loop compares number[j] with number[maxpos] and remembers a position only: both numbers are read anew for each j,
-//! and number[maxpos] once more for the assignment. A number that was read as the largest can be 0 when it is read again, and the
+//! As printed, the loop compares `number[j]` with `number[maxpos]` and remembers a position only: both numbers are read anew for each j,
+//! and `number[maxpos]` once more for the assignment. A number that was read as the largest can be 0 when it is read again, and the
 //! ticket is smaller than one that is still out. `bakery/maximum-by-position` keeps the value during the loop and reads it again only
 //! once; this variant reads it again every time.
 //!
@@ -23,9 +23,9 @@ pub struct MaxposLoop {
     /// The position that is compared, and the best so far.
     j: usize,
     maxpos: usize,
-    /// number[j], until it is compared.
+    /// `number[j]`, until it is compared.
     read: Option<u64>,
-    /// number[maxpos] for the assignment, until it is used.
+    /// `number[maxpos]` for the assignment, until it is used.
     largest: Option<u64>,
 }
 
@@ -51,7 +51,7 @@ impl MaxposLoop {
         Progress::Step
     }
 
-    /// number[maxpos] is read a last time, and then the number is taken.
+    /// `number[maxpos]` is read a last time, and then the number is taken.
     fn assign(&mut self, memory: &mut impl Memory) -> Progress {
         let Some(largest) = self.largest.take() else {
             self.largest = Some(memory.load(self.of.number_of(self.maxpos)));
