@@ -56,13 +56,13 @@
 //!
 //! ```
 //! use doorway::Config;
-//! use doorway::config::Span;
+//! use doorway::config::HumanDuration;
 //!
 //! # fn main() -> Result<(), doorway::Error> {
 //! let nodes = [("a", "10.0.0.1:7400"), ("b", "10.0.0.2:7400"), ("c", "10.0.0.3:7400")];
 //! let mut config = Config::new("shop", "a", &nodes)?.in_folder("cluster/a");
-//! config.timing.lease = Some("2s".parse::<Span>()?);
-//! config.timing.detection = Some("2500ms".parse::<Span>()?); // never shorter than the lease
+//! config.timing.lease = Some("2s".parse::<HumanDuration>()?);
+//! config.timing.detection = Some("2500ms".parse::<HumanDuration>()?); // never shorter than the lease
 //! assert_eq!(config.tls.certificate.to_str(), Some("cluster/a/node.pem"));
 //! # Ok(())
 //! # }
