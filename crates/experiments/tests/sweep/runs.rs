@@ -172,7 +172,6 @@ fn a_run_that_panics_costs_its_row_and_no_other() {
     assert_eq!(text(&place, "runs.csv").matches(",the run panicked: a tree fell over\n").count(), 12);
 }
 
-#[test]
 #[cfg(feature = "parquet")]
 #[test]
 fn parquet_has_the_same_rows_and_merges_to_the_same_bytes() {
